@@ -34,7 +34,8 @@ COMMA_DECIMALS = frozenset(
 )
 """Languages (ISO 639-1) that write 1.234,5 where English has 1,234.5."""
 _NUMERAL = re.compile(r"\d+(?:\.\d+)?")
-_CURRENCY = " $€£¥"
+_CURRENCIES = "$€£¥"
+CURRENCIES = frozenset(_CURRENCIES)
 _MINUS = ("(", "-", "−", "–")
 _OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
 _NOTE_BEHIND = re.compile(r"(?<=\d)(?:[a-d]|[ᵃᵇᶜᵈ⁰¹²³⁴-⁹]{1,3})\Z")
@@ -63,7 +64,7 @@ def figure_of(text: str, language: str | None) -> Figure | None:
         return None
     # “1.234” has two readings; the larger one is that of a language with decimal commas.
     value = readings[-1] if language in COMMA_DECIMALS else readings[0]
-    sign = -1 if text.lstrip(_CURRENCY).startswith(_MINUS) else 1
+    sign = -1 if text.lstrip(f" {_CURRENCIES}").startswith(_MINUS) else 1
     return Figure(sign * value, written[0], "%" in text)
 
 

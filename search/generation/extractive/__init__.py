@@ -27,10 +27,10 @@ from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
 from search.generation.extractive.choosing import SURE_ODDS, choose, completed, paragraphs
 from search.generation.extractive.computing import computed, names_no_measure
-from search.generation.extractive.counted import lacks_counted
+from search.generation.extractive.counted import counts_other_things, lacks_counted
 from search.generation.extractive.courses import course
 from search.generation.extractive.doubts import belief
-from search.generation.extractive.expected import asks_how_many, lacks_count, lacks_figure
+from search.generation.extractive.expected import asks_how_many, lacks_count, lacks_figure, lacks_name
 from search.generation.extractive.fields import answer_by_field
 from search.generation.extractive.fields.rows import answer_by_row, lacks_column
 from search.generation.extractive.fields.sections import answer_by_section
@@ -44,9 +44,9 @@ from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.periods import is_of_other_days, parts_in, quarters_in, years_in
 from search.generation.extractive.places import lacks_country
 from search.generation.extractive.question_parts import parts_of_question
-from search.generation.extractive.reading import ModelReading, QuestionReading
+from search.generation.extractive.reading import Languages, ModelReading, QuestionReading, languages_of
 from search.generation.extractive.reasons import asks_why
-from search.generation.extractive.required import required_by, required_of_row_by
+from search.generation.extractive.required import lacks_percentage, required_by, required_of_row_by
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.side_by_side import one_by_one
 from search.generation.extractive.statements import Statement, without_mark
@@ -189,6 +189,8 @@ def _may_answer(question: str) -> Callable[[WeighedStatement], bool]:
         said = each.statement.meaning
         if is_of_line and lacks_figure(question, said):
             return False
+        if each.statement.is_row and _is_bare_across(question, each.statement):
+            return False
         if each.statement.is_row and is_of_other_days(question, said):
             return False
         of_it = quarters_in(said) if each.statement.is_row else parts_in(said)
@@ -197,6 +199,15 @@ def _may_answer(question: str) -> Callable[[WeighedStatement], bool]:
         return row_has_it(said) and may_be_row(said) if each.statement.is_row else has_it(said)
 
     return may_answer
+
+
+def _is_bare_across(question: str, row: Statement) -> bool:
+    """Tell whether a row in another language than the question's has figures, and no names of their columns.
+
+    “Int’l. · 1,106 · 675” resembles a question about anything in the world.
+    """
+    is_across = languages_of(question, row.context.language) is Languages.TWO
+    return is_across and ":" not in row.text
 
 
 def _can_answer(question: str, best: WeighedStatement) -> bool:
@@ -208,7 +219,9 @@ def _can_answer(question: str, best: WeighedStatement) -> bool:
     text, context = statement.meaning, statement.context
     if not can_answer(question)(text) or lacks_count(question, text) or names_none(question, text):
         return False
-    if lacks_calculation(question, text):
+    if lacks_calculation(question, text) or lacks_percentage(question, text):
+        return False
+    if statement.is_sentence and (counts_other_things(question, text) or lacks_name(question, text)):
         return False
     if (asks_how_many(question) or wants_line(question)) and lacks_country(question, context):
         return False

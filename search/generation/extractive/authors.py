@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
 from search.contexts import Context
+from search.generation.extractive.expected import asks_how_many
 from search.generation.extractive.wording import cited, fold
 
 LINES_OF_HEAD = 12
@@ -55,7 +56,8 @@ _ABSTRACT = re.compile(
 
 def asks_for_authors(question: str) -> bool:
     """Tell whether a question asks who has written a text: “Who wrote the report?”."""
-    return _WRITES.search(question) is not None and _WORK.search(question) is not None
+    is_of_work = _WRITES.search(question) is not None and _WORK.search(question) is not None
+    return is_of_work and not asks_how_many(question)
 
 
 def authors(question: str, contexts: Sequence[Context]) -> list[str]:

@@ -82,7 +82,7 @@ _MEAN = (
 )
 _SUM = (
     r"sum|total (?:amount )?of(?=.{0,80}?\b(?:19|20)\d\d,? and (?:19|20)\d\d\b)"
-    r"|combined|(?:al)?together|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
+    r"|combined|(?:al)?together|(?:adds?|added) up|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
     r"(?<!decline )in (?:total|all)|cumulative(?:ly)?"
     r"|(?<!en )(?<!de )(?<!le )(?<!la )(?<!les )plus(?!.{0,60}\bqu)|summe|zusammen|insgesamt|somme"
     r"|ensemble|au total|en tout|suma|junt[oa]s|en total|samen|in totaal|insieme"
@@ -184,6 +184,8 @@ def _kind(found: set[str], years: tuple[str, ...]) -> CalculationKind | None:
         return CalculationKind.GROWTH
     if "change" in found and ("amount" in found or "yearly" in found or len(years) > 1):
         return CalculationKind.DIFFERENCE
+    if {"percent", "difference"} <= found and ("yearly" in found or len(years) > 1):
+        return CalculationKind.GROWTH
     if "mean" in found:
         return CalculationKind.MEAN
     if "share" in found or "percent" in found:

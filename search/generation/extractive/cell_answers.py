@@ -136,7 +136,9 @@ def _operands(asked: Calculation, question: str, table: NoteTable) -> list[Table
     named = FiguresNamed(asked.rest, asked.cues)
     found = [table.only(named, period) for period in periods]
     facts = [cell.fact for cell in found if cell is not None]
-    return facts if len(facts) == len(periods) else []
+    # “17 %” and “19 %” are shares of revenue, which has not fallen by 2 ÷ 19.
+    are_shares = asked.kind is CalculationKind.GROWTH and any(fact.figure.is_percent for fact in facts)
+    return facts if len(facts) == len(periods) and not are_shares else []
 
 
 def _formula_and_rows(asked: Calculation, operands: Sequence[TableFigure]) -> list[str]:

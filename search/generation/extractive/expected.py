@@ -68,7 +68,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(rf"(?<![A-Za-z])\d[\d.,]*|\b(?:one|{NUMBER_WORDS})\b", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[\w,(“\"] )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+")
+_NAME = re.compile(r"(?<=[\w,:;)(“\"”’–—] )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+")
 _IS = re.compile(
     r"\A(?:\W*+\w++){1,8}?\W++(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
     r"|é|são)\b",
@@ -112,8 +112,20 @@ def lacks_count(question: str, text: str) -> bool:
 def lacks_figure(question: str, text: str) -> bool:
     """Tell whether a statement has no number but those that a question has, and those of days and years."""
     known = frozenset(re.findall(r"\w+", question.casefold()))
-    said = _OF_YEAR.sub("", _DAY.sub("", _REFERENCE.sub("", text)))
+    said = without_dates(text)
     return not _has_new(_NUMBER)(said, known) and _VAGUE_COUNT.search(said) is None
+
+
+def without_dates(text: str) -> str:
+    """Return a text without the numbers of days, years and references."""
+    return _OF_YEAR.sub("", _DAY.sub("", _REFERENCE.sub("", text)))
+
+
+def lacks_name(question: str, text: str) -> bool:
+    """Tell whether a question asks what somebody or something is called, and a sentence has no name but those
+    that it asks with."""
+    known = frozenset(re.findall(r"\w+", question.casefold()))
+    return _CUE_NAME.search(question) is not None and not _has_new(_NAME)(text, known)
 
 
 def asks_for_total(question: str) -> bool:
@@ -215,6 +227,10 @@ _CUE_FIGURES = _cue(
     r"|wie (?:waren|sind|lauten) die (?:[\w-]+ ){0,3}?[\w-]*zahlen"
     r"|quels (?:étaient|sont) les (?:[\w-]+ ){0,3}?(?:chiffres|montants)"
     r"|cuáles (?:fueron|son) las (?:[\w-]+ ){0,3}?cifras"
+)
+_CUE_NAME = _cue(
+    r"(?:what|which) (?:is|was|are|were) the (?:[\w-]+ ){0,2}?names? of|what (?:is|was|are|were) [^?]{1,60}? called"
+    r"|comment s['’]appell\w+|quel est le nom|cómo se llama\w*|cuál es el nombre|come si chiama\w*"
 )
 _IN_UNIT = re.compile(
     r"\((?:given |expressed )?(?:in|en) (?:\w+ ){0,2}(?:percent\w*|prozent|pour ?cent\w*|porcentaje"

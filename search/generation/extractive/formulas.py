@@ -32,10 +32,13 @@ class Operand:
 
 
 def formula(asked: Calculation, operands: Sequence[Operand]) -> str | None:
-    """Return “NAME, YEARS: FORMULA = RESULT” in Markdown; None if it can't be computed.
+    """Return “NAME, YEARS: FORMULA = RESULT” in Markdown; None if it can't be computed: of shares and amounts
+    nothing can.
 
     A mere difference is that of the larger to the smaller: 101, not −101.
     """
+    if len({operand.figure.is_percent for operand in operands}) > 1:
+        return None
     if asked.is_mere_difference:
         operands = sorted(operands, key=lambda operand: operand.figure.value, reverse=True)
     text = _WRITERS[asked.kind](asked, operands)

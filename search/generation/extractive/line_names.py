@@ -73,12 +73,12 @@ LINES = {
     "administration": StatementLine(
         StatementKind.INCOME,
         (
-            r"(?:selling|sales|marketing) (?:and )?(?:marketing )?general (?:and )?administrative"
+            r"(?:selling|sales|marketing) (?:and )?(?:marketing )?(?:and )?general (?:and )?administrative"
             r"(?: expenses?)?",
             r"general (?:and )?administrative(?: expenses?)?",
         ),
         "selling, general and administrative expenses",
-        r"selling,? general,? and administrative(?: expenses?)?|sg ?& ?a(?: expenses?)?",
+        r"selling,? (?:marketing,? )?general,? and administrative(?: expenses?)?|sm?g ?& ?a(?: expenses?)?",
     ),
     "operating_income": StatementLine(
         StatementKind.INCOME,
@@ -215,10 +215,9 @@ LINES = {
             r"dividends?(?: to shareholders)?",
         ),
         "dividends paid",
-        r"(?:total )?(?:cash )?dividends paid|(?<=pay in )dividends|(?<=paid in )dividends"
-        r"|(?<=pay out in )dividends"
+        r"(?:total )?(?:cash )?dividends paid|(?:(?<=pay in )|(?<=paid in )|(?<=out in )|(?<=out as ))dividends"
         r"|(?:cash )?dividends(?= (?:did|does|do|has|have)\b[^?]{1,60}\bpa(?:y|id)\b)"
-        r"|(?:bar)?dividenden?(?= [^?]{0,20}?(?:(?:aus)?gezahlt|ausgeschüttet))|(?<=an )dividenden"
+        r"|(?:bar)?dividenden?(?= [^?]{0,20}?(?:(?:aus)?gezahlt|ausgeschüttet|(?:aus)?zahlte))|(?<=an )dividenden"
         r"|dividendes (?:versés|payés|distribués)|(?<=en )dividendes?(?! par)|dividendos (?:pagados"
         r"|repartidos|abonados)|(?<=en )dividendos?(?! por)",
     ),
@@ -230,7 +229,8 @@ LINES = {
             r"(?:re)?purchases? of treasury (?:stock|shares)",
         ),
         "repurchases of common stock",
-        r"(?:share|stock) (?:repurchases|buybacks)|aktienrückkäufen?|rachats? d.actions"
+        r"(?:share|stock) (?:repurchases|buy-?backs)|repurchas(?:es of|ing) (?:its |their )?(?:own |common )?"
+        r"(?:stock|shares)|buying back (?:its |their )?(?:own )?(?:stock|shares)|aktienrückkäufen?|rachats? d.actions"
         r"|recompras? de acciones",
     ),
     "capital_expenditure": StatementLine(

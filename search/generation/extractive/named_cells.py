@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -258,12 +258,21 @@ class NoteTable:
         return {fact.context.rank: _words_around(fact.context) for fact in self.figures}
 
 
-def note_tables(contexts: Sequence[Context], reading: PeriodReading) -> list[NoteTable]:
-    """Return the first tables, the parts of each together."""
-    return [
-        NoteTable(sorted(figures, key=lambda fact: (fact.context.ordinal, fact.row.start)))
+def note_tables(
+    contexts: Sequence[Context],
+    reading: PeriodReading,
+    is_meant: Callable[[TableFigure], bool] = lambda _: True,
+) -> list[NoteTable]:
+    """Return the first tables that have figures that may be meant: those, and the parts of each together."""
+    tables = (
+        [fact for fact in figures if is_meant(fact)]
         for figures in by_table(table_figures(contexts, reading))
         if len(figures) <= MOST_FIGURES
+    )
+    return [
+        NoteTable(sorted(figures, key=lambda fact: (fact.context.ordinal, fact.row.start)))
+        for figures in tables
+        if figures
     ][:MOST_TABLES]
 
 

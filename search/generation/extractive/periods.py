@@ -186,6 +186,21 @@ def is_of(period: str, periods: frozenset[str]) -> bool:
     return of_column == period or ("-" in period and of_column == period[:4])
 
 
+def is_of_period(question: str, label: str, calendar: FiscalCalendar | None) -> bool:
+    """Tell whether what a column or a section is called may be of the only period that a question names.
+
+    Labels without a period are of any, and so are all where a question names several, or none.
+    """
+    periods, reading = periods_in(question), reading_of(question)
+    said = periods_of(label, reading, calendar)
+    if len(periods) != 1 or not said:
+        return True
+    is_of_year = YEAR.fullmatch(periods[0]) is not None and not part_of(question)
+    months = 12 if is_of_year else months_of(question)
+    is_as_long = not months or months_of(label) in (months, None)
+    return is_as_long and any(is_of(periods[0], frozenset([each])) for each in said)
+
+
 def has_length(column: str) -> bool:
     """Tell whether a column says how long its period is; those of balances have none."""
     return months_of(column) is not None

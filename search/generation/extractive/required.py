@@ -89,6 +89,18 @@ _ASKS_YEAR = re.compile(
 _YEAR = re.compile(
     r"(?<![\d.,])\d{3,4}s?(?![\d]|[.,]\d)|(?<=\d[/–-])\d\d\b|['’]\d\ds?\b|\bcentur|[\d〇一二三四五六七八九十元]年"
 )
+_ASKS_PERCENT = re.compile(
+    r"\b(?:what|which|how many) per ?cent(?:age)?\b|\bwie ?viel prozent\b|\bwelche[rn]? (?:prozentsatz|anteil)\b"
+    r"|\bwie hoch (?:ist|war) der (?:\w{1,20}anteil|anteil|prozentsatz)\b|\bquel(?:le)? (?:pourcentage|part)\b"
+    r"|\bqué (?:porcentaje|proporción)\b|\bche percentuale\b|\bwelk percentage\b|\bque percentagem\b",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(
+    r"[%‰]|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?c[ei]ento?|\bper cento|\bprocent|\bpoints?\b"
+    r"|\b(?:half|halve|third|quarter|fifth|tenth|majority|most|all|none|hälfte|drittel|viertel|mehrheit|moitié"
+    r"|tiers|quart|mitad|tercio|cuarto|metà|terzo|helft|derde|kwart|metade|terço)",
+    re.IGNORECASE,
+)
 _ASKS_HOW_LONG = re.compile(
     r"\bhow long (?:do|does|did|will|would|can|could|may|must|should|have|has|had)\b"
     r"(?![^.?!]{0,60}\b(?:be|get|grow)\b)"
@@ -173,6 +185,11 @@ def required_by(question: str) -> Callable[[str], bool]:
     """Return the test whether a text has all that any answer to a question must have."""
     tests = [has for asks, has in _REQUIRED if asks.search(question)]
     return lambda text: all(has.search(text) for has in tests)
+
+
+def lacks_percentage(question: str, text: str) -> bool:
+    """Tell whether a question asks for a percentage, and a text has none, and no half or third."""
+    return _ASKS_PERCENT.search(question) is not None and _PERCENT.search(text) is None
 
 
 def asks_for_price(question: str) -> bool:

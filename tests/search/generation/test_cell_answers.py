@@ -284,3 +284,15 @@ def test_a_sentence_that_announces_a_table_makes_no_statement_of_it() -> None:
 def test_words_for_periods_tell_nothing_of_a_figure() -> None:
     told = telling_words("Leases in Q2 of FY23, H1 and 2022", "en")
     assert told == telling_words("Leases", "en") and told
+
+
+def test_an_amount_has_not_grown_like_its_share() -> None:
+    shares = """\
+| Region | 2009 | 2008 |
+| --- | --- | --- |
+| Japan | 17% | 19% |
+| China | 83% | 81% |"""
+    question = "By how many percent did revenue in Japan fall from 2008 to 2009?"
+    amounts = shares.replace("17%", "340").replace("19%", "500").replace("%", "")
+    assert told(question, note(shares, "Revenue by region")) == ""
+    assert "−32.0 %" in told(question, note(amounts, "Revenue by region"))

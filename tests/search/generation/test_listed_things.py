@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.text.tables import header_of
@@ -220,3 +222,70 @@ def test_a_row_answers_what_is_compared_only_if_it_says_so(question: str, row: s
 def test_a_version_names_a_column_and_an_amount_does_not() -> None:
     assert header_of(TESTS) == "| Test | 8.3.4 | 8.4.0 |"
     assert header_of("| Umsatz | 1.234.567 |\n| --- | --- |\n| Kosten | 5 |") == ""
+
+
+# --- Periods -----------------------------------------------------------------------------------------------
+
+SEGMENTS = """\
+| (In millions) | Compute | Graphics | All Other |
+| --- | --- | --- | --- |
+| Three Months Ended October 29, 2023 |  |  |  |
+| Operating income | $ 10,262 | $ 1,493 | $ (1,338) |
+| Nine Months Ended October 29, 2023 |  |  |  |
+| Operating income | $ 19,149 | $ 3,751 | $ (3,542) |"""
+YEAR_BY_PLACES = """\
+| (in Millions) | TWELVE MONTHS 2022 | TWELVE MONTHS 2021 |
+| --- | --- | --- |
+| U.S. | $ 41,981 | 40,640 |
+| Europe | 20,664 | 20,595 |
+| Worldwide | $ 79,990 | 78,740 |"""
+QUARTER_BY_PLACES = """\
+| (in Millions) | THIRD QUARTER 2022 | THIRD QUARTER 2021 |
+| --- | --- | --- |
+| U.S. | $ 10,794 | 10,338 |
+| Europe | 4,844 | 4,833 |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "By how much did operating income of Compute exceed that of Graphics in the three months ended October"
+            " 29, 2023?",
+            "10,262 − 1,493 = 8,769",
+        ),
+        (
+            "By how much did operating income of Compute exceed that of Graphics in the nine months ended October"
+            " 29, 2023?",
+            "19,149 − 3,751 = 15,398",
+        ),
+        ("By how much did operating income of Compute exceed that of Graphics?", ""),
+    ],
+)
+def test_a_row_that_names_a_period_tells_which_figures_are_meant(question: str, expected: str) -> None:
+    answer = told(question, SEGMENTS)
+    assert expected in answer
+    assert bool(answer) is bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("By how much did U.S. sales exceed European sales in 2022?", "41,981 − 20,664 = 21,317"),
+        ("What were sales in the United States and Europe together in 2022?", "41,981 + 20,664 = 62,645"),
+        ("By how much did U.S. sales exceed those of Europe in the third quarter of 2022?", "= 5,950"),
+    ],
+)
+def test_a_year_is_no_quarter_of_it_and_places_have_several_names(question: str, expected: str) -> None:
+    sales = [
+        replace(table(text), headings=("Sales by geographic area",), rank=rank)
+        for rank, text in enumerate((QUARTER_BY_PLACES, YEAR_BY_PLACES), start=1)
+    ]
+    assert expected in "".join(answer_by_things(question, sales))
+
+
+def test_what_something_comes_from_must_be_said() -> None:
+    assert "".join(answer_by_thing("How many millions of revenue came from Compute?", [table(SEGMENTS)])) == ""
+    question = "How much was the charge per year from centrifuges?"
+    assert "410" in "".join(answer_by_thing(question, [table(FEES)]))
+    assert not answer_by_thing("How much was the total charge per year from spectrometers?", [table(FEES)])

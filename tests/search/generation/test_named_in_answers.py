@@ -13,13 +13,14 @@ from search.contexts import Context
 from search.generation.base import GenerationRequest
 from search.generation.extractive import extract
 from search.generation.extractive.calculations import lacks_calculation
-from search.generation.extractive.counted import lacks_counted
-from search.generation.extractive.expected import lacks_count
+from search.generation.extractive.counted import counts_other_things, lacks_counted
+from search.generation.extractive.expected import lacks_count, lacks_name
 from search.generation.extractive.periods import parts_in
 from search.generation.extractive.places import lacks_country
 from search.generation.extractive.reading import Languages
 from search.generation.extractive.statements import Statement, statements
 from tests.search.contexts import context
+from tests.search.generation.test_computing import table
 
 
 def stated(text: str, *headings: str) -> Statement:
@@ -69,6 +70,48 @@ def test_a_statement_names_what_is_counted(question: str, text: str, lacks: bool
 def test_a_heading_may_name_what_is_counted() -> None:
     assert not lacks_counted("How many employees are there?", stated("We have 500 worldwide.", "Employees"))
     assert lacks_counted("How many employees are there?", stated("We have 500 worldwide.", "Stores"))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "counts_others"),
+    [
+        (
+            "How many people work there?",
+            "Of the 6 million shares some go to its chief executive and employees, who get them over four years.",
+            True,
+        ),
+        ("How many people work there?", "As of May 5, 2023 it had approximately 41,000 employees.", False),
+        ("How many stores are there?", "The number of stores rose to 1,355.", False),
+        ("How many stores are there?", "There are 1,355 in all.", False),
+        ("How many stores are there?", "On May 5 the stores were open.", False),
+    ],
+)
+def test_a_number_stands_near_what_it_counts(question: str, text: str, counts_others: bool) -> None:
+    assert counts_other_things(question, text) is counts_others
+
+
+def test_a_number_of_other_things_is_not_told() -> None:
+    of = context(1, "6 million more units will be granted to its chief executive and to all of the employees.")
+    assert "million" not in told("How many people work at Figma?", of, odds=8.0)
+    assert "million" in told("How many units will be granted?", of, odds=8.0)
+
+
+# --- Names -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("What are the names of her older brother and sister?", "She has an older brother and a sister.", True),
+        ("What is the name of the largest customer?", "The largest customer is Apple.", False),
+        ("What was the name of the castle?", "They gave their name to the castle: Afranji.", False),
+        ("What is the firm from Prague called?", "A firm from Prague was bought.", True),
+        ("Comment s'appelle sa sœur ?", "Il a une sœur.", True),
+        ("Who is her brother?", "She has an older brother.", False),
+    ],
+)
+def test_who_asks_for_a_name_is_told_one(question: str, text: str, lacks: bool) -> None:
+    assert lacks_name(question, text) is lacks
 
 
 def test_only_where_the_model_is_sure_it_may_be_called_otherwise() -> None:
@@ -159,6 +202,18 @@ def test_a_sentence_of_another_quarter_does_not_answer() -> None:
     of = context(1, "Automotive revenue for the first quarter was $296 million.")
     assert "296" not in told("What was automotive revenue in the first nine months?", of, odds=8.0)
     assert "296" in told("What was automotive revenue in the first quarter?", of, odds=8.0)
+
+
+# --- Across languages --------------------------------------------------------------------------------------
+
+
+def test_a_row_of_bare_figures_tells_nothing_in_another_language() -> None:
+    bare = table("|  |  |  |\n| --- | --- | --- |\n| International | 1,106 | 675 |\n| Domestic | 2,106 | 975 |")
+    named = table("|  | 2021 |\n| --- | --- |\n| Women worldwide | 49 % |\n| Men worldwide | 51 % |")
+    question = "Wie hoch ist der Frauenanteil weltweit?"
+    assert "<source_1>" not in told(question, bare, odds=8.0)
+    assert "49 %" in told(question, named, odds=8.0)
+    assert "1,106" in told("How many are there international?", bare, odds=8.0)
 
 
 # --- Totals ------------------------------------------------------------------------------------------------

@@ -42,6 +42,12 @@ SALES = """\
 | Desk lamp | 2024-03-01 | 40 |
 | Oil lamp | 2024-11-02 | n/a |
 | Street lamp | 2023-12-31 | 15 |"""
+REPURCHASES = """\
+| Month | Average Price Paid per Share | Dollar Value of Shares that May Yet Be Purchased |
+| --- | --- | --- |
+| August | $ 29.10 | $91,614,067 |
+| September | $ 28.35 | $90,102,511 |
+| October | $ 27.99 | $89,004,000 |"""
 PARKS = """\
 | City | Parks |
 | --- | --- |
@@ -259,6 +265,7 @@ def test_seven_languages_ask_for_the_most(question: str, is_most: bool | None) -
             SHARES.replace("50", "40"),
         ),  # Automotive is no total
         ("What was the largest asset in 2023?", BALANCE),  # not the largest current one
+        ("What was the highest price that a share reached?", REPURCHASES),  # which column?
     ],
 )
 def test_what_is_not_sure_is_refused(question: str, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from search.generation.extractive.required import required_by, required_of_row_by
+from search.generation.extractive.required import lacks_percentage, required_by, required_of_row_by
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,17 @@ def test_a_row_must_have_a_figure(row: str, is_answer: bool) -> None:
 )
 def test_other_questions_require_nothing(question: str) -> None:
     assert required_by(question)("It is so.")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("What percentage of them are women?", "There are 41,000 women.", True),
+        ("What percentage of them are women?", "About 49% are women.", False),
+        ("Wie hoch ist der Frauenanteil?", "Es gibt 41.000 Frauen.", True),
+        ("Wie hoch ist der Frauenanteil?", "Die Hälfte sind Frauen.", False),
+        ("How many women are there?", "There are 41,000 women.", False),
+    ],
+)
+def test_who_asks_for_a_percentage_is_told_one(question: str, text: str, lacks: bool) -> None:
+    assert lacks_percentage(question, text) is lacks

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.text.figures import unit_of
+from core.text.figures import CURRENCIES, unit_of
 from search.contexts import Context
 from search.generation.extractive.calculations import (
     Calculation,
@@ -37,6 +37,7 @@ from search.generation.extractive.listed.asked import calculation_between_things
 from search.generation.extractive.listed.axes import Axis, axes_of
 from search.generation.extractive.listed.naming import (
     MeasureMeant,
+    as_table_says,
     left_unsaid,
     measure_meant,
     things_meant,
@@ -45,7 +46,7 @@ from search.generation.extractive.listed.naming import (
 )
 from search.generation.extractive.named_cells import NoteTable, note_tables
 from search.generation.extractive.outstanding.words import TOTAL
-from search.generation.extractive.periods import PeriodReading
+from search.generation.extractive.periods import PeriodReading, is_of_period
 from search.generation.extractive.yes_no import wants_yes_or_no
 
 MOST_THINGS = 12
@@ -74,8 +75,11 @@ def answer_by_things(question: str, contexts: Sequence[Context]) -> list[str]:
     asked = None if wants_yes_or_no(question) else calculation_between_things(question)
     if asked is None:
         return []
-    tables = note_tables(contexts, PeriodReading.YEARS)
-    found = [reading for table in tables for reading in _readings(asked, question, table)]
+    found = [
+        reading
+        for table in _tables(question, contexts, is_compared=asked.is_yearly)
+        for reading in _readings(asked, question, table)
+    ]
     most = max((reading.said for reading in found), default=0)
     best = [reading.figures for reading in found if reading.said == most]
     is_sure = len({tuple(each.fact.cell.value for each in figures) for figures in best}) == 1
@@ -89,15 +93,32 @@ def answer_by_thing(question: str, contexts: Sequence[Context]) -> list[str]:
     is_computed = calculation_between_things(question) is not None or asks_for_difference(question)
     if wants_yes_or_no(question) or not wants_figure(question) or is_computed:
         return []
-    tables = note_tables(contexts, PeriodReading.YEARS)
-    found = [reading for table in tables for reading in _cells_named(question, table)]
+    found = [
+        reading for table in _tables(question, contexts) for reading in _cells_named(question, table)
+    ]
     most = max((reading.said for reading in found), default=0)
     best = [figure.fact for reading in found if reading.said == most for figure in reading.figures]
     is_sure = len({fact.cell.value for fact in best}) == 1
     return [row.removeprefix("- ") for row in rows_behind(best[:1])] if is_sure else []
 
 
+def _tables(question: str, contexts: Sequence[Context], *, is_compared: bool = False) -> list[NoteTable]:
+    """Return the first tables, without the figures of other periods than the one that a question names.
+
+    They are needed where it is compared with the year before.
+    """
+
+    def is_meant(fact: TableFigure) -> bool:
+        calendar = fact.context.calendar
+        return is_compared or all(
+            is_of_period(question, label, calendar) for label in (fact.cell.column, fact.row.section)
+        )
+
+    return note_tables(contexts, PeriodReading.YEARS, is_meant)
+
+
 def _cells_named(question: str, table: NoteTable) -> Iterator[TableReading]:
+    question = as_table_says(question, table)
     by_rows, by_columns = axes_of(table)
     things, measures = things_named(question, by_rows), things_named(question, by_columns)
     if len(things) != 1 or len(measures) != 1:
@@ -112,6 +133,7 @@ def _cells_named(question: str, table: NoteTable) -> Iterator[TableReading]:
 
 def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[TableReading]:
     """Yield each way to read a table that is sure, with the figures to compute with in their order."""
+    question = as_table_says(question, table)
     for axis in axes_of(table):
         for things in things_meant(asked, question, axis):
             measure = measure_meant(question, axis, things)
@@ -141,9 +163,13 @@ def _are_shares(axis: Axis, measure: str) -> bool:
 
 
 def _are_alike(figures: Sequence[FigureOfThing]) -> bool:
-    """Tell whether figures have one unit, in their cells or behind the names of all things."""
+    """Tell whether figures have one unit, in their cells or behind the names of all things.
+
+    Many tables have the sign of the currency in the first row only.
+    """
     behind = [match[1] if (match := _BEHIND.search(each.thing)) else "" for each in figures]
-    is_one_unit = len({unit_of(each.fact.cell.value).casefold() for each in figures}) == 1
+    units = {unit_of(each.fact.cell.value).casefold() for each in figures}
+    is_one_unit = len(units - {""} if units & CURRENCIES else units) == 1
     return is_one_unit and (len(set(behind)) == 1 or not all(behind))
 
 

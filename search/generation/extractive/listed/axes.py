@@ -50,6 +50,11 @@ class Axis:
         """Those that are neither totals nor limits."""
         return [each for each in self.all_things if not TOTAL.match(each) and not _NO_THING.fullmatch(each)]
 
+    @cached_property
+    def sections(self) -> list[str]:
+        """The names of the rows above others, that tell what those are of."""
+        return list(dict.fromkeys(fact.row.section for of in self.figures.values() for fact in of))
+
     def measures(self, things: Sequence[str]) -> list[str]:
         """Return what is measured of all of some things."""
         measures = dict.fromkeys(measure for _, measure in self.figures)

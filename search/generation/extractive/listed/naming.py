@@ -16,7 +16,7 @@ from search.generation.extractive.listed.asked import (
     sets_against,
 )
 from search.generation.extractive.listed.axes import Axis
-from search.generation.extractive.named_cells import FiguresNamed, Words
+from search.generation.extractive.named_cells import FiguresNamed, NoteTable, Words
 from search.generation.extractive.outstanding.words import TOTAL
 from search.generation.extractive.periods import YEAR, years_in
 
@@ -39,7 +39,16 @@ _ALL = re.compile(
     r"|ensemble|todos|todas|juntos|juntas|tutti|tutte|samen)\b",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"\b(?:from|aus) ((?:[\w-]+ ){0,2}[\w-]+)", re.IGNORECASE)
+"""What something comes from: revenue “from car makers” is no total."""
 _PER = re.compile(r"\b(?:per|pro|je|par|por|each|every|a|an)\s", re.IGNORECASE)
+_CALLED_ALIKE = (
+    ("United States of America", "United States", "U.S.", "USA", "US"),
+    ("United Kingdom", "Great Britain", "U.K.", "UK"),
+    ("European Union", "EU"),
+    ("Europe", "European"),
+)
+"""What is called by several names, of which a table has one and a question perhaps another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,21 @@ class MeasureMeant:
 
 
 # --- Things ------------------------------------------------------------------------------------------------
+
+
+def as_table_says(question: str, table: NoteTable) -> str:
+    """Return a question with the names that a table has for places that are called by several."""
+    labels = " · ".join({label for fact in table.figures for label in (fact.row.name, fact.cell.column)})
+    for names in _CALLED_ALIKE:
+        there = next((name for name in names if _stands_in(labels, name)), None)
+        said = next((name for name in names if _stands_in(question, name)), None)
+        if there and said:
+            question = question.replace(said, there)
+    return question
+
+
+def _stands_in(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list[str]]:
@@ -237,12 +261,13 @@ def left_unsaid(
 ) -> int | None:
     """Return how many words of a question are said neither in the table nor around it; None if too much is.
 
-    One may be, that is no name, no number and no year; where nothing tells the measure, none. `cues` are the
+    One may be, that is no name, no number, no year and not what something comes from; where nothing tells the
+    measure, none. `cues` are the
     words that tell what is to be computed.
     """
     language = axis.language
     needed = FiguresNamed(question, cues).needed(language) - SAID_BESIDES
-    labels = " ".join([*things, measure.label, axis.kind, *COUNTS])
+    labels = " ".join([*things, measure.label, axis.kind, *axis.sections, *COUNTS])
     own = frozenset(terms(measure.label, language))
     known = axis.words_around | frozenset(terms(labels, language))
     unsaid = needed - known
@@ -250,4 +275,6 @@ def left_unsaid(
     names = frozenset(terms(" ".join([] if language == "de" else _PROPER.findall(question)), language))
     is_named = any(word in names or any(map(str.isdigit, word)) for word in left)
     is_named = is_named or bool(years_in(question) - known)
+    sources = frozenset(terms(" ".join(_FROM.findall(question)), language))
+    is_named = is_named or not sources.isdisjoint(left)
     return None if is_named or len(left) > measure.is_said else len(left)

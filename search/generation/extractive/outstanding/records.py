@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from core.text.analysis import terms
-from core.text.figures import figure_of, unit_of
+from core.text.figures import CURRENCIES, figure_of, unit_of
 from search.contexts import Context
 from search.generation.extractive.lines import plain_name
 from search.generation.extractive.outstanding.ranked import RankedRow
@@ -31,7 +31,6 @@ MOST_ROWS = 5000
 _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 """A year, or a day as ISO 8601 writes it and as sheets hold it."""
 _NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
-_CURRENCIES = frozenset("$€£¥")
 _MONEY = re.compile(r"[$€£¥]|\b(?:EUR|GBP|USD|CHF)\b")
 """In the name of a column: “Bottle (€)” is what a bottle costs."""
 _CUT = re.compile(r"[,;:]")
@@ -138,7 +137,7 @@ def _column_of(
         and (named or asked.is_of_time or not all(map(_DAY.fullmatch, values)))
     ]
     longest = max((len(names[column]) for column in fitting), default=0)
-    best = [column for column in fitting if len(names[column]) == longest]
+    best = [column for column in fitting if len(names[column]) == longest or not named]
     return best[0] if len(best) == 1 else None
 
 
@@ -147,7 +146,7 @@ def _can_be_compared(asked: Superlative, values: Sequence[str], context: Context
     given = [value for value in values if not _NOT_KNOWN.fullmatch(value)]
     units = set() if asked.is_of_time else {unit_of(value).casefold() for value in given}
     # Many tables have the sign of the currency in the first row only.
-    is_one_unit = len(units - {""} if units & _CURRENCIES else units) <= 1
+    is_one_unit = len(units - {""} if units & CURRENCIES else units) <= 1
     return is_one_unit and all(_value(asked, value, context) is not None for value in given)
 
 

@@ -82,7 +82,8 @@ _MEAN = (
 )
 _SUM = (
     r"sum|total (?:amount )?of(?=.{0,80}?\b(?:19|20)\d\d,? and (?:19|20)\d\d\b)"
-    r"|combined|(?:al)?together|(?:adds?|added) up|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
+    r"|combined|(?:al)?together|(?:adds?|added) up"
+    r"|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
     r"(?<!decline )in (?:total|all)|cumulative(?:ly)?"
     r"|(?<!en )(?<!de )(?<!le )(?<!la )(?<!les )plus(?!.{0,60}\bqu)|summe|zusammen|insgesamt|somme"
     r"|ensemble|au total|en tout|suma|junt[oa]s|en total|samen|in totaal|insieme"

@@ -229,7 +229,8 @@ _CUE_FIGURES = _cue(
     r"|cuáles (?:fueron|son) las (?:[\w-]+ ){0,3}?cifras"
 )
 _CUE_NAME = _cue(
-    r"(?:what|which) (?:is|was|are|were) the (?:[\w-]+ ){0,2}?names? of|what (?:is|was|are|were) [^?]{1,60}? called"
+    r"(?:what|which) (?:is|was|are|were) the (?:[\w-]+ ){0,2}?names? of|what (?:is|was|are"
+    r"|were) [^?]{1,60}? called"
     r"|comment s['’]appell\w+|quel est le nom|cómo se llama\w*|cuál es el nombre|come si chiama\w*"
 )
 _IN_UNIT = re.compile(

@@ -215,9 +215,11 @@ LINES = {
             r"dividends?(?: to shareholders)?",
         ),
         "dividends paid",
-        r"(?:total )?(?:cash )?dividends paid|(?:(?<=pay in )|(?<=paid in )|(?<=out in )|(?<=out as ))dividends"
+        r"(?:total )?(?:cash )?dividends paid|(?:(?<=pay in )|(?<=paid in )|(?<=out in )"
+        r"|(?<=out as ))dividends"
         r"|(?:cash )?dividends(?= (?:did|does|do|has|have)\b[^?]{1,60}\bpa(?:y|id)\b)"
-        r"|(?:bar)?dividenden?(?= [^?]{0,20}?(?:(?:aus)?gezahlt|ausgeschüttet|(?:aus)?zahlte))|(?<=an )dividenden"
+        r"|(?:bar)?dividenden?(?= [^?]{0,20}?(?:(?:aus)?gezahlt|ausgeschüttet|(?:aus)?zahlte))"
+        r"|(?<=an )dividenden"
         r"|dividendes (?:versés|payés|distribués)|(?<=en )dividendes?(?! par)|dividendos (?:pagados"
         r"|repartidos|abonados)|(?<=en )dividendos?(?! por)",
     ),
@@ -230,7 +232,8 @@ LINES = {
         ),
         "repurchases of common stock",
         r"(?:share|stock) (?:repurchases|buy-?backs)|repurchas(?:es of|ing) (?:its |their )?(?:own |common )?"
-        r"(?:stock|shares)|buying back (?:its |their )?(?:own )?(?:stock|shares)|aktienrückkäufen?|rachats? d.actions"
+        r"(?:stock|shares)|buying back (?:its |their )?(?:own )?(?:stock|shares)|aktienrückkäufen?"
+        r"|rachats? d.actions"
         r"|recompras? de acciones",
     ),
     "capital_expenditure": StatementLine(

@@ -90,8 +90,10 @@ _YEAR = re.compile(
     r"(?<![\d.,])\d{3,4}s?(?![\d]|[.,]\d)|(?<=\d[/–-])\d\d\b|['’]\d\ds?\b|\bcentur|[\d〇一二三四五六七八九十元]年"
 )
 _ASKS_PERCENT = re.compile(
-    r"\b(?:what|which|how many) per ?cent(?:age)?\b|\bwie ?viel prozent\b|\bwelche[rn]? (?:prozentsatz|anteil)\b"
-    r"|\bwie hoch (?:ist|war) der (?:\w{1,20}anteil|anteil|prozentsatz)\b|\bquel(?:le)? (?:pourcentage|part)\b"
+    r"\b(?:what|which|how many) per ?cent(?:age)?\b|\bwie ?viel prozent\b"
+    r"|\bwelche[rn]? (?:prozentsatz|anteil)\b"
+    r"|\bwie hoch (?:ist|war) der (?:\w{1,20}anteil|anteil|prozentsatz)\b"
+    r"|\bquel(?:le)? (?:pourcentage|part)\b"
     r"|\bqué (?:porcentaje|proporción)\b|\bche percentuale\b|\bwelk percentage\b|\bque percentagem\b",
     re.IGNORECASE,
 )

@@ -250,13 +250,13 @@ QUARTER_BY_PLACES = """\
     ("question", "expected"),
     [
         (
-            "By how much did operating income of Compute exceed that of Graphics in the three months ended October"
-            " 29, 2023?",
+            "By how much did operating income of Compute exceed that of Graphics in the three months ended"
+            " October 29, 2023?",
             "10,262 − 1,493 = 8,769",
         ),
         (
-            "By how much did operating income of Compute exceed that of Graphics in the nine months ended October"
-            " 29, 2023?",
+            "By how much did operating income of Compute exceed that of Graphics in the nine months ended"
+            " October 29, 2023?",
             "19,149 − 3,751 = 15,398",
         ),
         ("By how much did operating income of Compute exceed that of Graphics?", ""),
@@ -285,7 +285,9 @@ def test_a_year_is_no_quarter_of_it_and_places_have_several_names(question: str,
 
 
 def test_what_something_comes_from_must_be_said() -> None:
-    assert "".join(answer_by_thing("How many millions of revenue came from Compute?", [table(SEGMENTS)])) == ""
+    assert (
+        "".join(answer_by_thing("How many millions of revenue came from Compute?", [table(SEGMENTS)])) == ""
+    )
     question = "How much was the charge per year from centrifuges?"
     assert "410" in "".join(answer_by_thing(question, [table(FEES)]))
     assert not answer_by_thing("How much was the total charge per year from spectrometers?", [table(FEES)])

@@ -77,7 +77,7 @@ def test_a_heading_may_name_what_is_counted() -> None:
     [
         (
             "How many people work there?",
-            "Of the 6 million shares some go to its chief executive and employees, who get them over four years.",
+            "Of the 6 million shares some go to its officers and employees, who get them over four years.",
             True,
         ),
         ("How many people work there?", "As of May 5, 2023 it had approximately 41,000 employees.", False),
@@ -91,7 +91,9 @@ def test_a_number_stands_near_what_it_counts(question: str, text: str, counts_ot
 
 
 def test_a_number_of_other_things_is_not_told() -> None:
-    of = context(1, "6 million more units will be granted to its chief executive and to all of the employees.")
+    of = context(
+        1, "6 million more units will be granted to its chief executive and to all of the employees."
+    )
     assert "million" not in told("How many people work at Figma?", of, odds=8.0)
     assert "million" in told("How many units will be granted?", of, odds=8.0)
 
@@ -102,7 +104,11 @@ def test_a_number_of_other_things_is_not_told() -> None:
 @pytest.mark.parametrize(
     ("question", "text", "lacks"),
     [
-        ("What are the names of her older brother and sister?", "She has an older brother and a sister.", True),
+        (
+            "What are the names of her older brother and sister?",
+            "She has an older brother and a sister.",
+            True,
+        ),
         ("What is the name of the largest customer?", "The largest customer is Apple.", False),
         ("What was the name of the castle?", "They gave their name to the castle: Afranji.", False),
         ("What is the firm from Prague called?", "A firm from Prague was bought.", True),
@@ -208,7 +214,9 @@ def test_a_sentence_of_another_quarter_does_not_answer() -> None:
 
 
 def test_a_row_of_bare_figures_tells_nothing_in_another_language() -> None:
-    bare = table("|  |  |  |\n| --- | --- | --- |\n| International | 1,106 | 675 |\n| Domestic | 2,106 | 975 |")
+    bare = table(
+        "|  |  |  |\n| --- | --- | --- |\n| International | 1,106 | 675 |\n| Domestic | 2,106 | 975 |"
+    )
     named = table("|  | 2021 |\n| --- | --- |\n| Women worldwide | 49 % |\n| Men worldwide | 51 % |")
     question = "Wie hoch ist der Frauenanteil weltweit?"
     assert "<source_1>" not in told(question, bare, odds=8.0)

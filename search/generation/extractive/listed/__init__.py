@@ -93,9 +93,7 @@ def answer_by_thing(question: str, contexts: Sequence[Context]) -> list[str]:
     is_computed = calculation_between_things(question) is not None or asks_for_difference(question)
     if wants_yes_or_no(question) or not wants_figure(question) or is_computed:
         return []
-    found = [
-        reading for table in _tables(question, contexts) for reading in _cells_named(question, table)
-    ]
+    found = [reading for table in _tables(question, contexts) for reading in _cells_named(question, table)]
     most = max((reading.said for reading in found), default=0)
     best = [figure.fact for reading in found if reading.said == most for figure in reading.figures]
     is_sure = len({fact.cell.value for fact in best}) == 1

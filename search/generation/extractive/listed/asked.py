@@ -60,7 +60,8 @@ _PERCENT = re.compile(
     r"\b(?:per ?cent|percentage|prozent|pour ?cent|por ciento|porcentaje|procent|percento)\b|%", re.IGNORECASE
 )
 _TOGETHER = re.compile(
-    r"\b(?:together|altogether|combined|add up|zusammen|ensemble|en tout|junt[oa]s|samen|insieme)\b", re.IGNORECASE
+    r"\b(?:together|altogether|combined|add up|zusammen|ensemble|en tout|junt[oa]s|samen|insieme)\b",
+    re.IGNORECASE,
 )
 _IS_CHANGE = re.compile(
     r"\b(?:change|difference|growth|increase|decrease|lead|margin|veränderung|differenz|abstand|écart|variation"

@@ -74,7 +74,9 @@ def as_table_says(question: str, table: NoteTable) -> str:
 
 
 def _stands_in(text: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    at = text.find(name)
+    before, behind = text[max(0, at - 1) : at], text[at + len(name) : at + len(name) + 1]
+    return at >= 0 and not before.isalnum() and not behind.isalnum()
 
 
 def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list[str]]:

@@ -11,8 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import islice
+from operator import or_
 from uuid import UUID
+
+from django.db.models import Q
 
 from accounts.principal import Principal
 from core.llm.payment import Payment
@@ -41,10 +45,12 @@ from search.generation.extractive.lines import (
     lines_named,
     plain_name,
 )
+from search.generation.extractive.listed.naming import names_in
 from search.generation.extractive.measures import lines_of, measures_of
 from search.generation.extractive.outstanding import RankedRow, best_rows
 from search.generation.extractive.outstanding.superlatives import Superlative, superlatives_of
 from search.generation.extractive.parts_of_lines import holds_part_of_line
+from search.generation.extractive.periods import years_in
 from search.generation.extractive.side_by_side import one_by_one
 from search.question_language import in_language_of
 from search.questions import Question, RankingSettings
@@ -58,6 +64,8 @@ MOST_TABLES = 3
 MOST_PARTS_OF_STATEMENT = 10
 MOST_SPELLINGS = 2
 MOST_TABLES_OF_SEGMENT = 2
+MOST_TABLES_OF_NAMES = 2
+MOST_NAMES = 4
 MOST_PARTS_OF_LINES = 1
 MOST_WHOLE_TABLES = 6
 MOST_PARTS = 300
@@ -103,13 +111,14 @@ def with_companions(
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
     if not segments and not beside and calculation_of(question.text) is not None:
         beside += _other_parts(principal, found)
+    of_names = _tables_of_names(principal, question.text, found) if asks_for_figure(question.text) else []
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     if asks_for_authors(question.text):
         beside += _heads(principal, found)
     if wanted := superlatives_of(question.text):
         beside += _decisive_parts(principal, [*found, *far], question.text, wanted)
-    return _joined(found, beside, kept_before, limit), bool(beside)
+    return _joined(found, [*beside, *of_names], kept_before, limit), bool(beside)
 
 
 def _joined(
@@ -136,6 +145,31 @@ def _with_parts_of_lines(questions: Sequence[str], found: Sequence[RankedChunk])
             yield each
 
 
+def _tables_of_names(principal: Principal, question: str, found: Sequence[RankedChunk]) -> list[RankedChunk]:
+    """Return the tables of the documents found with a row for a name of the question, the best ones first.
+
+    Who asks how much the revenue of a product has grown finds much that is said of it, and not the long table
+    of all products.
+    """
+    names, years = names_in(question)[:MOST_NAMES], years_in(question)
+    if not names:
+        return []
+    live = Chunk.objects.restricted_to(principal).filter(
+        document_id__in=_documents(found), replaced_by=None, modality=Modality.TABLE
+    )
+    rows = [f"\n| {name}" for name in names]
+    has_row = reduce(or_, (Q(text__contains=row) for row in rows))
+    tables = list(live.filter(has_row).only("text", "ordinal").order_by("ordinal")[:LOOKED_AT])
+
+    def worth(table: Chunk) -> tuple[int, int]:
+        """How many of the names have a row, and how many of the years a column."""
+        return sum(row in table.text for row in rows), len(years & years_in(header_of(table.text)))
+
+    best = [table.pk for table in sorted(tables, key=worth, reverse=True)[:MOST_TABLES_OF_NAMES]]
+    whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(best)
+    return [replace(found[-1], chunk=shorten(whole[id]), scores=Scores()) for id in best if id in whole]
+
+
 def _of_segment(
     principal: Principal,
     question: Question,
@@ -153,6 +187,11 @@ def _of_segment(
     results = rank(principal, asked, limit=LOOKED_AT, settings=steps, payment=payment).results
     of_segment = (each for each in results if holds_figures_of(segment, keys, _table(each)))
     return [replace(each, is_needed=True) for each in islice(of_segment, MOST_TABLES_OF_SEGMENT)]
+
+
+def asks_for_figure(question: str) -> bool:
+    """Tell whether a question wants something computed, or the figure of a line of a statement."""
+    return calculation_of(question) is not None or bool(lines_named(question))
 
 
 def _marked(kept: Sequence[RankedChunk], decisive: set[UUID]) -> list[RankedChunk]:

@@ -25,7 +25,7 @@ from kb.collections import add_collection, delete_collection, document_counts
 from kb.embedding.spaces import active_space
 from kb.index.phrases import narrow_to_phrases
 from kb.index.view import open_view
-from kb.models import Chunk, Document, Status
+from kb.models import Chunk, Document, Modality, Status
 from kb.notifications.listing import documents_of
 from kb.personal_export import export_documents
 from kb.summaries import making
@@ -39,7 +39,7 @@ from kb.websocket import DocumentsConsumer
 from runs.archives.exporting import _executions
 from runs.models import Execution, ExecutionStatus
 from search import candidates, crops, retrieval
-from search.companions import _spellings
+from search.companions import _spellings, _tables_of_names
 from search.continuations import _neighbours
 from search.evaluation.collection import _Texts, collect, count_unfinished
 from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
@@ -110,6 +110,14 @@ class TestSearch:
         found = [retrieval.RankedChunk(chunks[0], 1.0, 0.9, retrieval.Scores())]
         assert [each.chunk.pk for each in _spellings(alice, found, "KOL")] == [chunks[1].pk]
         assert _spellings(charlie, found, "KOL") == []
+
+    def test_tables_of_names(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        row = "| | 2023 |\n| --- | --- |\n| Abatrel | 5 |"
+        Chunk.unscoped.filter(pk=chunks[1].pk).update(text=row, modality=Modality.TABLE)
+        found = [retrieval.RankedChunk(chunks[0], 1.0, 0.9, retrieval.Scores())]
+        question = "How much has revenue of Abatrel grown?"
+        assert [each.chunk.pk for each in _tables_of_names(alice, question, found)] == [chunks[1].pk]
+        assert _tables_of_names(charlie, question, found) == []
 
     def test_pictures(
         self, alice: Principal, charlie: Principal, document: Document, monkeypatch: pytest.MonkeyPatch

@@ -201,6 +201,30 @@ def test_of_a_table_without_header_nothing_decides(cast: Cast) -> None:
     assert ([each.is_decisive for each in kept], is_named) == ([False], False)
 
 
+PRODUCTS_THEN = "| | 2020 |\n| --- | --- |\n| Abatrel (a) | 70 |\n| Bexavol | 60 |"
+PRODUCTS = "| | 2022 | 2023 |\n| --- | --- | --- |\n| Abatrel (a) | 80 | 90 |\n| Bexavol | 30 | 40 |"
+NAMED_INSIDE = "| | 2023 |\n| --- | --- |\n| Growth from Abatrel | 10 |"
+
+
+@pytest.mark.django_db
+def test_a_name_brings_the_table_with_its_row_of_these_years(cast: Cast, settings: Any) -> None:
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    texts = (TALK, NAMED_INSIDE, PRODUCTS_THEN, PRODUCTS)
+    document = stored_document(cast.team, "acme.pdf", b"acme", map(LocatedText, texts))
+    stored_document(cast.alice.personal_workspace, "mine.pdf", b"mine", map(LocatedText, texts))
+    Chunk.unscoped.exclude(text=TALK).update(modality=Modality.TABLE)
+    bob = principal_of_user(cast.bob)
+    assert Chunk.objects.restricted_to(bob).filter(document=document).count() == len(texts)
+    grown = "By how many percent did the revenue of Abatrel grow from 2022 to 2023?"
+    assert texts_beside(bob, grown)[0] == [TALK, PRODUCTS, PRODUCTS_THEN]
+    assert texts_beside(bob, "What share of revenue came from Abatrel in 2020?", limit=2) == (
+        [TALK, PRODUCTS_THEN],
+        False,
+    )
+    assert texts_beside(bob, "What share of revenue came from Cortaxin?") == ([TALK], False)
+    assert texts_beside(bob, "Who makes Abatrel?") == ([TALK], False)
+
+
 @pytest.mark.django_db
 def test_other_questions_bring_nothing(report: Principal) -> None:
     assert texts_beside(report, "Why is the market large?") == ([TALK], False)

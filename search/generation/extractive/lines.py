@@ -72,6 +72,7 @@ UNSIGNED = (
     "research",
     "operating_expenses",
     "dividends",
+    "repurchases",
 )
 """Lines that reports write with or without a sign, and that are computed with without."""
 

@@ -284,6 +284,27 @@ def test_a_year_is_no_quarter_of_it_and_places_have_several_names(question: str,
     assert expected in "".join(answer_by_things(question, sales))
 
 
+def test_what_was_paid_is_added_without_the_brackets_around_it() -> None:
+    flows = """\
+| (in millions) | 2023 | 2022 |
+| --- | --- | --- |
+| Dividends paid | (723) | (732) |
+| Buy-back of shares | (400) | (600) |"""
+    assert "723 + 732 = 1,455" in told("What were dividends paid in 2023 and 2022 together?", flows)
+
+
+def test_a_table_of_one_line_has_no_figure_of_another() -> None:
+    revenue = replace(
+        table(
+            "| | 2023 | 2022 |\n| --- | --- | --- |\n| Compute | 4,460 | 3,672 |\n| Graphics | 2,732 | 4,616 |"
+        ),
+        headings=("Revenue by segment",),
+        introduction="Segments have revenue and operating income.",
+    )
+    assert "4,460" in "".join(answer_by_thing("What was revenue of Compute in 2023?", [revenue]))
+    assert not answer_by_thing("What was operating income of Compute in 2023?", [revenue])
+
+
 def test_what_something_comes_from_must_be_said() -> None:
     assert (
         "".join(answer_by_thing("How many millions of revenue came from Compute?", [table(SEGMENTS)])) == ""

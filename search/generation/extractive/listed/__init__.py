@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.text.figures import CURRENCIES, unit_of
 from search.contexts import Context
@@ -30,9 +31,10 @@ from search.generation.extractive.calculations import (
     asks_for_difference,
 )
 from search.generation.extractive.cell_answers import wants_figure
-from search.generation.extractive.computing import formula_and_rows
+from search.generation.extractive.computing import formula_and_rows, operand_of
 from search.generation.extractive.figures import TableFigure, rows_behind
 from search.generation.extractive.formulas import Operand
+from search.generation.extractive.lines import lines_named
 from search.generation.extractive.listed.asked import calculation_between_things, is_behind_than
 from search.generation.extractive.listed.axes import Axis, axes_of
 from search.generation.extractive.listed.naming import (
@@ -103,16 +105,23 @@ def answer_by_thing(question: str, contexts: Sequence[Context]) -> list[str]:
 def _tables(question: str, contexts: Sequence[Context], *, is_compared: bool = False) -> list[NoteTable]:
     """Return the first tables, without the figures of other periods than the one that a question names.
 
-    They are needed where it is compared with the year before.
+    They are needed where it is compared with the year before. Nor are there figures of another line than the
+    question names: “Revenue by segment” has no operating income.
     """
+    lines = _lines_in(question)
 
     def is_meant(fact: TableFigure) -> bool:
-        calendar = fact.context.calendar
-        return is_compared or all(
-            is_of_period(question, label, calendar) for label in (fact.cell.column, fact.row.section)
-        )
+        labels, calendar = (fact.cell.column, fact.row.section), fact.context.calendar
+        is_of_it = is_compared or all(is_of_period(question, label, calendar) for label in labels)
+        of_lines = _lines_in(" · ".join([fact.row.name, *labels, *fact.context.headings[-1:]]))
+        return is_of_it and not (lines and of_lines and lines.isdisjoint(of_lines))
 
     return note_tables(contexts, PeriodReading.YEARS, is_meant)
+
+
+@lru_cache(maxsize=512)
+def _lines_in(text: str) -> frozenset[str]:
+    return frozenset(key for key, _ in lines_named(text))
 
 
 def _cells_named(question: str, table: NoteTable) -> Iterator[TableReading]:
@@ -193,7 +202,7 @@ def _operands(
         Operand(
             each.thing if is_of_things else each.measure,
             each.measure if is_of_things else each.thing,
-            each.fact.figure,
+            operand_of(each.fact).figure,
             each.fact.row.unit or unit_of(each.fact.cell.value).strip("%$€£¥"),
             each.fact.context.language,
         )

@@ -62,6 +62,11 @@ class MeasureMeant:
 # --- Things ------------------------------------------------------------------------------------------------
 
 
+def names_in(question: str) -> list[str]:
+    """Return the words of a question that begin with a capital, but its first; in German any noun does."""
+    return list(dict.fromkeys(_PROPER.findall(question)))
+
+
 def as_table_says(question: str, table: NoteTable) -> str:
     """Return a question with the names that a table has for places that are called by several."""
     labels = " · ".join({label for fact in table.figures for label in (fact.row.name, fact.cell.column)})

@@ -296,7 +296,7 @@ def test_what_was_paid_is_added_without_the_brackets_around_it() -> None:
 def test_a_table_of_one_line_has_no_figure_of_another() -> None:
     revenue = replace(
         table(
-            "| | 2023 | 2022 |\n| --- | --- | --- |\n| Compute | 4,460 | 3,672 |\n| Graphics | 2,732 | 4,616 |"
+            "| | 2023 | 2022 |\n| --- | --- | --- |\n| Compute | 4,460 | 3,672 |\n| Graphics | 2,732 | 46 |"
         ),
         headings=("Revenue by segment",),
         introduction="Segments have revenue and operating income.",

@@ -111,7 +111,7 @@ def with_companions(
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
     if not segments and not beside and calculation_of(question.text) is not None:
         beside += _other_parts(principal, found)
-    of_names = _tables_of_names(principal, question.text, found) if asks_for_figure(question.text) else []
+    of_names = _tables_of_names(principal, question.text, found) if _asks_for_figure(question.text) else []
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     if asks_for_authors(question.text):
@@ -143,6 +143,11 @@ def _with_parts_of_lines(questions: Sequence[str], found: Sequence[RankedChunk])
         table = _table(each)
         if any(holds_part_of_line(question, table) for question in questions):
             yield each
+
+
+def _asks_for_figure(question: str) -> bool:
+    """Tell whether a question wants something computed, or the figure of a line of a statement."""
+    return calculation_of(question) is not None or bool(lines_named(question))
 
 
 def _tables_of_names(principal: Principal, question: str, found: Sequence[RankedChunk]) -> list[RankedChunk]:
@@ -187,11 +192,6 @@ def _of_segment(
     results = rank(principal, asked, limit=LOOKED_AT, settings=steps, payment=payment).results
     of_segment = (each for each in results if holds_figures_of(segment, keys, _table(each)))
     return [replace(each, is_needed=True) for each in islice(of_segment, MOST_TABLES_OF_SEGMENT)]
-
-
-def asks_for_figure(question: str) -> bool:
-    """Tell whether a question wants something computed, or the figure of a line of a statement."""
-    return calculation_of(question) is not None or bool(lines_named(question))
 
 
 def _marked(kept: Sequence[RankedChunk], decisive: set[UUID]) -> list[RankedChunk]:

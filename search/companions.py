@@ -51,6 +51,7 @@ from search.generation.extractive.outstanding import RankedRow, best_rows
 from search.generation.extractive.outstanding.superlatives import Superlative, superlatives_of
 from search.generation.extractive.parts_of_lines import holds_part_of_line
 from search.generation.extractive.periods import years_in
+from search.generation.extractive.reasons import asks_why
 from search.generation.extractive.side_by_side import one_by_one
 from search.question_language import in_language_of
 from search.questions import Question, RankingSettings
@@ -146,8 +147,9 @@ def _with_parts_of_lines(questions: Sequence[str], found: Sequence[RankedChunk])
 
 
 def _asks_for_figure(question: str) -> bool:
-    """Tell whether a question wants something computed, or the figure of a line of a statement."""
-    return calculation_of(question) is not None or bool(lines_named(question))
+    """Tell whether a question wants something computed, or the figure of a statement, and not its cause."""
+    wants_figure = calculation_of(question) is not None or bool(lines_named(question))
+    return wants_figure and not asks_why(question)
 
 
 def _tables_of_names(principal: Principal, question: str, found: Sequence[RankedChunk]) -> list[RankedChunk]:

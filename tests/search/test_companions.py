@@ -222,6 +222,7 @@ def test_a_name_brings_the_table_with_its_row_of_these_years(cast: Cast, setting
         False,
     )
     assert texts_beside(bob, "What share of revenue came from Cortaxin?") == ([TALK], False)
+    assert texts_beside(bob, "Why did the revenue of Abatrel grow?")[0] == [TALK]
     assert texts_beside(bob, "Who makes Abatrel?") == ([TALK], False)
 
 

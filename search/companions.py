@@ -156,9 +156,11 @@ def _tables_of_names(principal: Principal, question: str, found: Sequence[Ranked
     """Return the tables of the documents found with a row for a name of the question, the best ones first.
 
     Who asks how much the revenue of a product has grown finds much that is said of it, and not the long table
-    of all products.
+    of all products. The company itself, whose name reports have, is no row of theirs.
     """
-    names, years = names_in(question)[:MOST_NAMES], years_in(question)
+    issuers = " ".join({each.chunk.document.name.casefold() for each in found})
+    names = [name for name in names_in(question) if name.casefold() not in issuers][:MOST_NAMES]
+    years = years_in(question)
     if not names:
         return []
     live = Chunk.objects.restricted_to(principal).filter(

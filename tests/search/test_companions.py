@@ -222,6 +222,8 @@ def test_a_name_brings_the_table_with_its_row_of_these_years(cast: Cast, setting
         False,
     )
     assert texts_beside(bob, "What share of revenue came from Cortaxin?") == ([TALK], False)
+    of_issuer = "By how many percent did Acme's revenue of Bexavol grow from 2022 to 2023?"
+    assert texts_beside(bob, of_issuer, limit=2)[0] == [TALK, PRODUCTS]
     assert texts_beside(bob, "Why did the revenue of Abatrel grow?")[0] == [TALK]
     assert texts_beside(bob, "Who makes Abatrel?") == ([TALK], False)
 

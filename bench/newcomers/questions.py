@@ -12,7 +12,7 @@ QUESTIONS = Path(__file__).with_name("questions.jsonl")
 `formula_questions.jsonl` for formulas in words, and about papers and printed web pages, and
 `note_questions.jsonl` for figures of notes to statements. `text_questions.jsonl` asks for names, dates,
 reasons and changes, mostly told in sentences, `small_file_questions.jsonl` about files of a few pages, and
-`sample_questions.jsonl` about samples of all kinds, by five authors who did not know the answerer. In
+`sample_questions.jsonl` about samples of all kinds, by six authors who did not know the answerer. In
 `everyday/` stand letters, forms, recipes and the like, in five languages, with questions of their own; in
 `*unanswered.jsonl` questions that the files do not answer."""
 

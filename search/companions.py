@@ -67,6 +67,7 @@ MOST_SPELLINGS = 2
 MOST_TABLES_OF_SEGMENT = 2
 MOST_TABLES_OF_NAMES = 2
 MOST_NAMES = 4
+"""So many names of a question are looked for in rows of tables."""
 MOST_PARTS_OF_LINES = 1
 MOST_WHOLE_TABLES = 6
 MOST_PARTS = 300

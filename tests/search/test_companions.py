@@ -203,13 +203,14 @@ def test_of_a_table_without_header_nothing_decides(cast: Cast) -> None:
 
 PRODUCTS_THEN = "| | 2020 |\n| --- | --- |\n| Abatrel (a) | 70 |\n| Bexavol | 60 |"
 PRODUCTS = "| | 2022 | 2023 |\n| --- | --- | --- |\n| Abatrel (a) | 80 | 90 |\n| Bexavol | 30 | 40 |"
+OF_ISSUER = "| | 2022 | 2023 |\n| --- | --- | --- |\n| Acme Europe | 5 | 6 |"
 NAMED_INSIDE = "| | 2023 |\n| --- | --- |\n| Growth from Abatrel | 10 |"
 
 
 @pytest.mark.django_db
 def test_a_name_brings_the_table_with_its_row_of_these_years(cast: Cast, settings: Any) -> None:
     settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
-    texts = (TALK, NAMED_INSIDE, PRODUCTS_THEN, PRODUCTS)
+    texts = (TALK, NAMED_INSIDE, OF_ISSUER, PRODUCTS_THEN, PRODUCTS)
     document = stored_document(cast.team, "acme.pdf", b"acme", map(LocatedText, texts))
     stored_document(cast.alice.personal_workspace, "mine.pdf", b"mine", map(LocatedText, texts))
     Chunk.unscoped.exclude(text=TALK).update(modality=Modality.TABLE)

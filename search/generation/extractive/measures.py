@@ -158,12 +158,13 @@ _CUES = tuple(
     for measure in (*MEASURES, *_OF_LINES)
 )
 _AMOUNT = re.compile(
-    r"\A\W*(?:(?:in|at|for|during|over|as of|on|by|im|am|zum|en|au|à|al|auf|a) [^?]{2,60}?,? )?"
+    r"\A\W*(?:(?:in|at|for|during|over|as of|on|by|im|am|zum|en|au|à|al) [^?]{2,60}?,? )?"
     r"(?:what(?:['’]s| is| are| was| were| amounts?| did .{0,60}?\b(?:spend|pay|earn|invest"
     r"|generate|report|owe)\b)"
     r"|how (?:much|high|large|big|(?:does|do|did|has|have) .{0,80}?\bcompared?\b)|wie (?:hoch|viel|groß)"
-    r"|was (?:ist|war)|welche[nrs]? (?:wert|betrag|höhe|summe)|how many (?:thousand|million|billion)s?"
-    r"|cuál(?:es)?|qué (?:valor|importe)|cuánt[oa]s?|a cuánto|quel(?:le)?s?|combien|à combien)\b",
+    r"|was (?:ist|war)|(?:auf )?welche[nrs]? (?:wert|betrag|höhe|summe)"
+    r"|how many (?:thousand|million|billion)s?"
+    r"|cuál(?:es)?|(?:a )?qué (?:valor|importe)|cuánt[oa]s?|a cuánto|quel(?:le)?s?|combien|à combien)\b",
     re.IGNORECASE,
 )
 """How a question begins that wants an amount and no reason."""

@@ -263,7 +263,7 @@ def note_tables(
     reading: PeriodReading,
     is_meant: Callable[[TableFigure], bool] = lambda _: True,
 ) -> list[NoteTable]:
-    """Return the first tables that have figures that may be meant: those, and the parts of each together."""
+    """Return the first tables with the figures that may be meant, the parts of each table together."""
     tables = (
         [fact for fact in figures if is_meant(fact)]
         for figures in by_table(table_figures(contexts, reading))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.text.figures import figure_of
 from search.generation.extractive.calculations import CalculationKind, calculation_of
+from search.generation.extractive.formulas import Operand, formula
 from search.generation.extractive.lines import lines_named
 from search.generation.extractive.measures import measure_of
 from search.generation.extractive.outstanding.superlatives import superlatives_of
@@ -61,6 +63,31 @@ def test_what_is_to_be_computed(question: str, kind: CalculationKind | None) -> 
 )
 def test_lines_have_names_in_other_words(question: str, line: str) -> None:
     assert [key for key, _ in lines_named(question)] == [line]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Welchen Wert hatten die Warenvorräte am 29. Juli 2023?",
+        "Auf welchen Betrag beliefen sich die Vorräte?",
+        "¿Qué valor tenían los inventarios?",
+        "How many millions of inventories were there?",
+    ],
+)
+def test_an_amount_is_asked_for_in_other_words(question: str) -> None:
+    named = measure_of(question)
+    assert named is not None
+    assert named[0].ways == ("{inventories}",)
+
+
+def test_a_share_is_not_divided_by_an_amount() -> None:
+    asked, revenue = calculation_of("What share of revenue are lamps?"), figure_of("17,691", "en")
+    assert asked and revenue
+    for lamps, written in (("16 %", None), ("1,769", "Lamps ÷ Revenue: 1,769 ÷ 17,691 = 10.0 %")):
+        part = figure_of(lamps, "en")
+        assert part
+        operands = [Operand("Lamps", "", part, "", "en"), Operand("Revenue", "", revenue, "", "en")]
+        assert formula(asked, operands) == written
 
 
 def test_a_dividend_of_each_share_is_no_line() -> None:

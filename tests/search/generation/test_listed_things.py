@@ -312,3 +312,6 @@ def test_what_something_comes_from_must_be_said() -> None:
     question = "How much was the charge per year from centrifuges?"
     assert "410" in "".join(answer_by_thing(question, [table(FEES)]))
     assert not answer_by_thing("How much was the total charge per year from spectrometers?", [table(FEES)])
+    income = table("| | 2023 |\n| --- | --- |\n| Revenue | 7,192 |\n| Cost | 2,544 |")
+    assert "7,192" in "".join(answer_by_thing("How much revenue came in, in 2023?", [income]))
+    assert not answer_by_thing("How much revenue came from makers in 2023?", [income])

@@ -269,8 +269,7 @@ def left_unsaid(
     """Return how many words of a question are said neither in the table nor around it; None if too much is.
 
     One may be, that is no name, no number, no year and not what something comes from; where nothing tells the
-    measure, none. `cues` are the
-    words that tell what is to be computed.
+    measure, none. `cues` are the words that tell what is to be computed.
     """
     language = axis.language
     needed = FiguresNamed(question, cues).needed(language) - SAID_BESIDES
